@@ -42,6 +42,8 @@ _MASKED = tuple(
         (r"\[\^[^\[\]\s]+\]:?", 0),  # a footnote mark
         (r"(?<![\w\]])(\[)(?=[^\[\]\n]*\w)[^\[\]]{1,300}(\])(?![\w(])", 0),
         (r"\{[#.:][^{}\n]*\}", 0),  # attributes of a heading or an element
+        (r"&(?:[A-Za-z]{2,8}|#\d{1,6});", 0),  # a character by its name
+        (r"(\{[a-z][\w:.+-]{0,60}\})(?=`|\x00)", 0),  # a role of MyST
         (r"(?<!\w)(:[a-z][\w.:-]{0,100}:)(?=`|\s*\x00)", 0),  # a reStructuredText role
         (r"<?\b[a-z][a-z0-9+.-]{0,30}://[^\s<>\"')\]]+>?", re.IGNORECASE),
         (r"(?m)^[ \t]*(#{1,6}|(?:>[ \t]?)+)(?=\s|\S)", 0),
@@ -78,7 +80,7 @@ def mask_markup(text: str) -> Masked:
     Returns:
         A string of the same length, and the code spans.
     """
-    if not any(mark in text for mark in "`*_<[{|~#>\\:/=-"):
+    if not any(mark in text for mark in "`*_<[{|~#>\\:/=-&"):
         return Masked(text, ())
     chars = list(text)
     code = []

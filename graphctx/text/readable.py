@@ -6,6 +6,7 @@ The exact span is in the JSON.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
@@ -34,8 +35,16 @@ _INLINE = re.compile(
     r"|\*\*(?=\S)(?P<bold>.+?)(?<=\S)\*\*"
     r"|(?<![\w*])\*(?=[^\s*])(?P<italic>[^*]+)(?<=\S)\*(?![\w*])"
     r"|(?<!\w)_(?=[^\s_])(?P<underlined>[^_]+)(?<=\S)_(?!\w)"
+    r"|\{[a-z][\w:.+-]*\}(?=`)"  # a role of MyST
+    r"|\[\]\(#?(?P<target>[^()\s]+)\)"  # and what it refers to without a label
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])",
     re.DOTALL,
+)
+_DIRECTIVE = re.compile(r"\s*\.\.\s+([A-Za-z][\w.:+-]*?)\s?::\s*(.*?)\s*|\s*\.\.\s+_[^\n]+:\s*")
+_CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
+_CODE_LINE = re.compile(
+    r"\s*(?:[@#$]|>>>|\.\.\.|[)\]}]|[\w.]+\(|[\w.\[\]'\"]+\s*[=:]\s|(?:from|import|return|raise|yield|await)\s"
+    r"|(?:class|def|if|elif|else|for|while|with|try|except|finally)\b.*:\s*$)"
 )
 _TITLE_MARKUP = re.compile(
     r"``(.+?)``|(?::[\w.+-]+){1,2}:`([^`<]*?)\s*(?:<[^<>`]*>)?`|`([^`<]+?)\s*(?:<[^<>`]*>)?`_{0,2}"
@@ -68,6 +77,10 @@ def readable(text: str, uri: str) -> list[str]:
     widest = max(map(len, lines))
     wrapped = suffix in _HARD_WRAPPED and widest <= _MAX_WRAPPED_CHARS
     found: list[tuple[bool, str]] = []  # whether it is code, and a line
+    if (markdown or rst) and _is_indented_code(lines):
+        deeper = " " * _CODE_INDENT if lines[0].rstrip().endswith((":", "(", "[", "{")) else ""
+        below = textwrap.indent(textwrap.dedent("\n".join(lines[1:])), deeper)
+        return textwrap.indent(f"{lines[0]}\n{below}", " " * _CODE_INDENT).split("\n")
     fenced = markdown and _starts_in_code(lines)
     open_ = listed = False  # open_: whether the last line goes on if the next one is prose
     for number, line in enumerate(lines):
@@ -78,6 +91,10 @@ def readable(text: str, uri: str) -> list[str]:
             found.append((True, " " * _CODE_INDENT + line))
         elif not line.strip():
             found += [(False, "")] if found and found[-1][1] else []
+            open_ = False
+        elif rst and (directive := _DIRECTIVE.fullmatch(line)) is not None:
+            if directive[1] not in _CODE_DIRECTIVES and directive[2]:
+                found.append((False, directive[2]))
             open_ = False
         elif (markdown or rst) and not open_ and not listed and indent >= (_CODE_INDENT if markdown else 1):
             found.append((True, line))
@@ -117,6 +134,16 @@ def hanging_indent(line: str) -> str:
     return " " * (item.end() if item else len(line) - len(line.lstrip()))
 
 
+def _is_indented_code(lines: Sequence[str]) -> bool:
+    """Whether lines are of an indented block of code: behind the first all are indented, and they read as code."""
+    below = [line for line in lines[1:] if line.strip()]
+    if lines[0][:1].isspace() or not below or not all(line[0].isspace() for line in below):
+        return False
+    if any(_ITEM.match(line) or _FENCE.match(line) or _DIRECTIVE.fullmatch(line) for line in lines):
+        return False
+    return 2 * sum(_CODE_LINE.match(line) is not None for line in (lines[0], *below)) > 1 + len(below)
+
+
 def _starts_in_code(lines: Sequence[str]) -> bool:
     """Whether the first fence closes a block: it has no language, no other one closes it, and no code follows it."""
     fences = [number for number, line in enumerate(lines) if _FENCE.match(line)]
@@ -148,4 +175,4 @@ def _without_markup(found: re.Match[str]) -> str:
         return _INLINE.sub(_without_markup, inner)
     if (found["tag"] or "").startswith("<sup"):
         return "^"
-    return found["code"] or found["url"] or found["escaped"] or ""
+    return found["code"] or found["url"] or found["target"] or found["escaped"] or ""

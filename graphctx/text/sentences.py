@@ -54,6 +54,8 @@ _SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}: ")
 _SPEAKER_BREAK = re.compile(rf"\n(?={_SPEAKER.pattern})")
 _LINK_TARGET = re.compile(r"(?<=\])(?:\([^)\]\n]*+\)|\[[^\]\n]*+\])|https?://\S++|</?[A-Za-z][^<>\n]*+>")
 _ENDED_LINE = re.compile(r"[.!?…:;।؟。！？][\"'”’»)\]*_`]*\s*$")
+_GRID_BORDER = re.compile(r"\n?[ \t]*\+(?:[-=]+\+)+[ \t]*(?:\n|$)")
+"""Between the rows of a grid table of reStructuredText, which may have several lines each."""
 _TABLE_RULE = re.compile(r"[\s|:+=-]*")
 _NO_BREAK = re.compile(r"(?!)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]+$")
@@ -64,13 +66,14 @@ def split_sentences(text: str, kind: BlockKind = "prose") -> list[Span]:
 
     Args:
         text: the block's text.
-        kind: ``prose`` and ``list`` are split into sentences, ``table`` into rows; ``code`` stays whole up to
-            ``MAX_SENTENCE_CHARS`` and is then cut at blank lines and lines.
+        kind: ``prose`` and ``list`` are split into sentences, ``table`` into rows, those of a grid whole; ``code``
+            stays whole up to ``MAX_SENTENCE_CHARS`` and is then cut at blank lines and lines.
     """
     if kind == "code":
         pieces: Iterator[Span] = iter([(0, len(text))])
     elif kind == "table":
-        pieces = (row for row in _cut(text, _LINE_BREAK, 0, len(text)) if not _is_rule(text, row))
+        rows = _cut(text, _GRID_BORDER if _GRID_BORDER.match(text) else _LINE_BREAK, 0, len(text))
+        pieces = (row for row in rows if not _is_rule(text, row))
     else:
         pieces = _prose(text)
     spans: list[Span] = []

@@ -51,3 +51,19 @@ def test_a_span_is_shown_without_the_markup_and_the_line_breaks_of_its_source(
     text: str, uri: str, lines: list[str]
 ) -> None:
     assert readable(text, uri) == lines
+
+
+def test_code_of_an_indented_block_keeps_its_lines() -> None:
+    quote = "@app.task\n    def add(x, y):\n        return x + y"
+    assert readable(quote, "x.rst") == ["    @app.task", "    def add(x, y):", "        return x + y"]
+    assert readable("call({\n        'a': 1,\n    })", "x.rst") == ["    call({", "            'a': 1,", "        })"]
+    handled = "@app.task\n    def open():\n        try:\n            lift()\n        except Stuck as error:\n            wait()"
+    assert readable(handled, "x.rst")[2] == "        try:"
+    prose = "The names of the tasks. They are\n    those that the worker knows."
+    assert readable(prose, "x.rst") == ["The names of the tasks. They are those that the worker knows."]
+
+
+def test_directives_and_roles_are_left_out() -> None:
+    quote = "Set this:\n\n.. code-block:: python\n\n    late = True\n\n.. attribute:: Task.name"
+    assert readable(quote, "x.rst") == ["Set this:", "", "    late = True", "", "Task.name"]
+    assert readable("[](#Gate.open) and {ref}`the guide`.", "x.md") == ["Gate.open and `the guide`."]

@@ -161,3 +161,9 @@ def test_prose_that_is_wrapped_at_a_great_width_is_split_at_full_stops() -> None
     text = "\n".join(lines).replace("one register", "rather carefully one register")
     assert max(map(len, text.split("\n"))) > 120
     assert [text[start:end].split()[0] for start, end in split_sentences(text)] == ["The", "Whoever", "Nothing"]
+
+
+def test_a_row_of_a_grid_table_is_whole() -> None:
+    rows = ["| when | what |", "| daily | at noon, |\n|       | at six    |", "| never | - |"]
+    grid = "+---+---+\n{}\n+===+===+\n{}\n+---+---+\n{}\n+---+---+".format(*rows)
+    assert [grid[start:end] for start, end in split_sentences(grid, "table")] == rows

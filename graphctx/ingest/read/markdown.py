@@ -11,7 +11,7 @@ from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, deco
 from graphctx.ingest.read.front_matter import read_front_matter
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.ingest.read.markdown_inline import Resolve, bare_span, find_links, unwrapped_span, visible_span
-from graphctx.ingest.read.markdown_source import mask
+from graphctx.ingest.read.markdown_source import MYST_LABEL, mask
 from graphctx.model.documents import Block, BlockKind, Heading
 from graphctx.text.sentences import trim
 
@@ -41,7 +41,7 @@ class MarkdownReader:
         ".markdown": "text/markdown",
         ".mdx": "text/mdx",
     }
-    version: ClassVar[int] = 4
+    version: ClassVar[int] = 5
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
@@ -171,6 +171,9 @@ class _Walk:
             anchor = stated.group(1) if stated else None
             content = content[: attributes.start()]
         before = self._lines.lines[first - 1] if first else ""
+        above = next((line for line in reversed(self._lines.lines[max(0, first - 2) : first]) if line.strip()), "")
+        if anchor is None and (label := MYST_LABEL.fullmatch(above)):
+            anchor = label.group(1)
         for place in (content, before if not _TAG.sub("", before).strip() else ""):
             tag = _ANCHOR_TAG.search(place)
             anchor = anchor or (tag.group(1) if tag else None)

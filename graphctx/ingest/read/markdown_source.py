@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from graphctx.ingest.read.directives import role_of
+
+MYST_LABEL = re.compile(r"\s*\(([^()\s][^()\n]*)\)=\s*")
+"""What others refer to a heading by, on a line above it: ``(install)=``."""
+
 _FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
 _DIRECTIVE = re.compile(
     r"\s*(?:"
@@ -12,6 +17,7 @@ _DIRECTIVE = re.compile(
     r"|:{3,}\s*(?:\{?[A-Za-z].*+)?"  # :::warning Title
     r"|\{[*%].*[*%]\}"  # {* include *}, {% tag %}
     r"|\{\{.*\}\}"  # {{#include file}}, {{< shortcode >}}
+    rf"|{MYST_LABEL.pattern}"
     r"|\[TOC\]|\[\[_?TOC_?\]\]"
     r"|import\s++(?:[\w*{}\s,$]+\sfrom\s++)?['\"][^'\"]+['\"];?"  # an ES module import
     r")\s*",
@@ -19,6 +25,8 @@ _DIRECTIVE = re.compile(
 )
 _API_DIRECTIVE = re.compile(r":::\s+[\w.]+\s*")  # ::: package.module, its options indented below
 _ALERT = re.compile(r"(\s*>\s*)\[![A-Z]+\][-+]?.*")  # > [!NOTE]
+_MYST = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})\s*\{([A-Za-z][\w:.+-]*)\}")  # ```{note}, :::{note}
+_MYST_OPTION = re.compile(r"\s*:[\w-]+:(?:\s.*)?")
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3})\s+[\"\w].*")  # !!! note, ??? tip, === "Tab"
 _BODY_INDENT = 4  # of the body of such an admonition
 
@@ -34,13 +42,17 @@ def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
         mdx: whether there may be JavaScript statements between the paragraphs.
 
     Returns:
-        As many lines. The bodies of indented admonitions are moved to the left; nothing else is changed.
+        As many lines. The bodies of indented admonitions are moved to the left; nothing else is changed. A fence of
+        MyST whose body is text goes, and its body stays.
     """
     masked: list[str] = []
     fence = ""
+    hidden = False  # whether the lines of the fence go
+    bodies: list[str] = []  # the fences of the MyST directives around the line whose bodies are text
     dedent = 0  # of the admonition around the line
     until = ""  # what the construct that is being skipped ends with: "" outside, "\n" for a blank line
     options = False  # whether indented lines are options of an API directive
+    stated = False  # whether options of a MyST directive may follow
     for line in lines:
         stripped = line.strip()
         if until:
@@ -55,14 +67,30 @@ def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
         if fence:
             if found and found.group(1).startswith(fence) and not stripped.strip(fence[0]):
                 fence = ""
-            masked.append(line)
+            masked.append("" if hidden else line)
+            hidden = hidden and bool(fence)
             continue
+        if stated and (_MYST_OPTION.fullmatch(line) or stripped == "---"):
+            until = "---" if stripped == "---" else ""
+            masked.append("")
+            continue
+        myst = _MYST.match(line)
+        stated = myst is not None
         if options and (not stripped or line[:1].isspace()):
             masked.append("")
             continue
         options = False
-        if found:
-            fence = found.group(1)
+        if found and bodies and found.group(1).startswith(bodies[-1]) and not stripped.strip(found.group(1)[0]):
+            bodies.pop()
+            line = ""
+        elif found:
+            role = role_of(myst.group(1)) if myst else None
+            if role in ("text", "container") or (myst and myst.group(1) == "list-table"):
+                bodies.append(found.group(1))
+                line = ""
+            else:
+                fence, hidden = found.group(1), role == "skip"
+                line = "" if hidden else line
         elif _API_DIRECTIVE.fullmatch(line):
             options, line = True, ""
         elif _DIRECTIVE.fullmatch(line):

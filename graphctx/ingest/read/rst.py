@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document
+from graphctx.ingest.read.directives import role_of
 from graphctx.ingest.read.front_matter import field_key, metadata_of, read_mail_header
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.model.documents import Block, BlockKind, Heading, Link
@@ -22,29 +23,11 @@ _GRID = re.compile(r"\s*\+(?:[-=]+\+)+\s*")
 _GRID_ROW = re.compile(r"\s*[+|].*")
 _SIMPLE = re.compile(r"\s*=+(?:\s+=+)+\s*")
 _COMMENT_FIELD = re.compile(r"\.\. ([A-Za-z][\w-]{0,60})::? +(\S.*)$")  # the comments of Nikola, and `.. title::`
+_VERSION = re.compile(r"v?\d+(?:\.\w+)*")  # of versionadded, without a word about what was added
 _NOT_IN_ID = re.compile(r"[\W_]+")
 _MAX_LEVEL = 6
 _DIRECTIVE = re.compile(r"\s*\.\.\s+(?:\|[^|]*\|\s+)?([A-Za-z][\w.:+-]*?)\s?::(?:\s++(.*))?$")
 _FOOTNOTE = re.compile(r"\s*\.\.\s+\[[^\]]{1,60}\]\s++(.*)$")
-_ROLES = {
-    name: role
-    for role, names in {
-        "code": "code code-block sourcecode parsed-literal math doctest testcode testoutput productionlist prompt "
-        "ipython",
-        "table": "table csv-table list-table flat-table",
-        "text": "note warning tip important hint caution danger attention error seealso todo admonition versionadded "
-        "versionchanged deprecated topic sidebar rubric epigraph highlights pull-quote compound centered",
-        "container": "container only glossary figure hlist tab tabs tab-set tab-item dropdown card grid class-desc",
-        "skip": "toctree contents image include literalinclude raw meta index currentmodule module highlight "
-        "default-role role replace unicode date sectnum section-numbering header footer title tags target-notes "
-        "tabularcolumns graphviz digraph graph automodule autoclass autofunction automethod autosummary plot "
-        "sectionauthor codeauthor testsetup testcleanup restructuredtext-test-directive cssclass rst-class",
-    }.items()
-    for name in names.split()
-}
-"""What becomes of a directive's body. That of ``text`` and ``container`` is text; of a container the argument is not.
-A directive that is not listed documents its argument, a signature."""
-
 _DEFINITION = re.compile(r"^[ \t]*\.\. _(`[^`\n]+`|[^:\n]+):[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _MARKUP = re.compile(
     r"``.+?``"  # a literal
@@ -61,7 +44,7 @@ class RstReader:
     """Docutils and Sphinx sources, by lines: structure only, nothing is included or executed."""
 
     media_types: ClassVar[Mapping[str, str]] = {".rst": "text/x-rst", ".rest": "text/x-rst"}
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
@@ -178,8 +161,15 @@ class _Scan:
             self._at += 1
             while self._at < len(self._lines) and _FIELD.match(self._lines.lines[self._at]):
                 self._at += 1
-            if argument and role != "container":
+            # A name without a body ("setting:: TIMEOUT") is what others refer to, like a target.
+            signature = role == "signature" and ("(" in argument or self._has_body(indent))
+            if argument and ((role == "text" and not _VERSION.fullmatch(argument)) or signature):
                 yield self._argument(role, argument, first)
+
+    def _has_body(self, indent: int) -> bool:
+        """Whether the next line with text is indented further."""
+        following = next((line for line in self._lines.lines[self._at :] if line.strip()), "")
+        return indent_of(following) > indent
 
     def _argument(self, role: str, argument: str, number: int) -> Block:
         """The text on the directive's own line, and the lines that continue it: a signature is code."""
@@ -306,7 +296,7 @@ def _directive(line: str) -> tuple[str, str]:
         return ("text", footnote.group(1)) if footnote else ("skip", "")
     if "|" in line.split("::")[0]:  # a substitution
         return "skip", ""
-    return _ROLES.get(found.group(1).lower().rpartition(":")[2], "signature"), found.group(2) or ""
+    return role_of(found.group(1)) or "signature", found.group(2) or ""
 
 
 def indent_of(line: str) -> int:

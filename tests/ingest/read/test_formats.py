@@ -177,6 +177,19 @@ def test_rst_simple_tables_literals_doctests_and_signatures() -> None:
     ]
 
 
+def test_rst_names_that_are_only_referred_to_are_no_text() -> None:
+    text = (
+        "Tasks\n=====\n\n.. setting:: task_retries\n\nThe default is 3.\n\n.. reqmeta:: rule\n\n"
+        ".. attribute:: Task.name\n\n    .. versionadded:: 2.1\n\n    Its name.\n\n.. function:: run(task)\n"
+    )
+    assert blocks(read(text, "x.rst")) == [
+        ("prose", "The default is 3."),
+        ("code", "Task.name"),
+        ("prose", "Its name."),
+        ("code", "run(task)"),
+    ]
+
+
 def test_rst_headings_agree_with_docutils() -> None:
     docutils = pytest.importorskip("docutils.core")
     from docutils import nodes

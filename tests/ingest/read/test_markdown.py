@@ -144,6 +144,62 @@ def test_directives_of_site_generators_are_no_prose() -> None:
     ]
 
 
+MYST = """(spawners-reference)=
+
+# Spawners
+
+A Spawner starts each server.
+
+```{note} Who may
+:class: dropdown
+
+Only **admins** may do so.
+```
+
+````{tip}
+---
+class: dropdown
+---
+Use this:
+
+```python
+start()
+```
+````
+
+:::{warning}
+:name: careful
+Be careful.
+:::
+
+```{toctree}
+guide
+```
+
+```{code-block} python
+stop()
+```
+
+(other)=
+## Next
+
+The end.
+"""
+
+
+def test_directives_and_labels_of_myst_go_and_the_text_in_them_stays() -> None:
+    document = read(MYST)
+    assert anchors(MYST) == [("Spawners", "spawners-reference"), ("Next", "other")]
+    assert blocks(document, "prose") == [
+        "A Spawner starts each server.",
+        "Only **admins** may do so.",
+        "Use this:",
+        "Be careful.",
+        "The end.",
+    ]
+    assert blocks(document, "code") == ["```python\nstart()\n```", "```{code-block} python\nstop()\n```"]
+
+
 def test_the_same_directives_inside_a_code_fence_stay() -> None:
     text = "```md\n/// tip\n\n{* x *}\n```\n\n~~~~\n```\n:::\n~~~~\n"
     assert blocks(read(text), "code") == ["```md\n/// tip\n\n{* x *}\n```", "~~~~\n```\n:::\n~~~~"]
