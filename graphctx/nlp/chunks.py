@@ -130,7 +130,7 @@ def _is_term(parse: Parse, first: int, head: int, key_terms: frozenset[str]) -> 
     if parse.ends[head] - parse.starts[first] > MAX_CHUNK_CHARS:
         return False
     if first == head:
-        if word in STOPWORDS or word in OF_DOCUMENTATION or len(word) < 3 or is_edit(parse, head):
+        if word in STOPWORDS or one in OF_DOCUMENTATION or len(word) < 3 or is_edit(parse, head):
             return False
         return one not in GENERIC or one in key_terms
     described = any(parse.tags[token][:2] in ("NN", "FW") or parse.code[token] for token in range(first, head))

@@ -32,7 +32,11 @@ TITLE_CASE_SHARE = 0.8
 """A sentence of at least five words with a larger share of capitals is a title line: its capitals mark nothing."""
 
 _HONORIFICS = frozenset("mr mr. mrs mrs. ms ms. dr dr. sir dame prof prof. st. rev rev. gen. sen. gov. rep.".split())
-_EDITS = frozenset("add bump fix improve refactor remove rename revert tweak update upgrade".split())
+_EDITS = frozenset(
+    "add bring bump deprecate fix implement improve introduce refactor remove rename replace revert tweak update "
+    "upgrade adds fixes introduces removes replaces added bumped changed corrected deprecated fixed implemented "
+    "improved introduced moved refactored removed renamed replaced reverted reworked rewrote updated upgraded".split()
+)
 _CONNECTORS = frozenset("of for de da do del di der von van du la le & bin ibn al".split())
 INSTITUTIONS = frozenset(
     "airport award awards prize medal university college school institute foundation center centre museum library "
@@ -162,11 +166,11 @@ def capitalised(word: str) -> bool:
 
 
 def is_edit(parse: Parse, token: int) -> bool:
-    """Whether a word opens its sentence as the lines of a changelog do: "Fix JSON Schema"."""
+    """Whether a word opens its line as those of a changelog do: "Fix JSON Schema", "Worker: Fixed a deadlock"."""
     if parse.words[token].casefold() not in _EDITS or not capitalised(parse.words[token]) or parse.code[token]:
         return False
     first = parse.segments.index(parse.segments[token])
-    return _opens_line(parse, first, token)
+    return _opens_line(parse, first, token) or parse.words[token - 1] == ":"
 
 
 def trimmed(parse: Parse, first: int, last: int) -> tuple[int, int]:

@@ -152,6 +152,12 @@ def test_the_label_of_a_link_in_restructuredtext_is_prose() -> None:
             id="roles of reStructuredText",
         ),
         pytest.param("Fix JSON Schema of the winch.", {"JSON Schema"}, {"Fix JSON Schema"}, id="verbs of changelogs"),
+        pytest.param(
+            "Fixed deadlock of the winch. - **Hull**: Added winch support.",
+            {"deadlock", "winch support"},
+            {"Fixed deadlock", "Added winch support"},
+            id="verbs of changelogs behind a label",
+        ),
         pytest.param("Listing 4-1 shows the winch. See Listing 4-2.", {"winch"}, {"Listing"}, id="captions"),
         pytest.param(
             "Match the `Some` variant and the `Winch` variant.", {"Winch variant"}, {"Some variant"}, id="any"
