@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 _RST = frozenset((".rst", ".rest"))
@@ -77,14 +78,25 @@ def readable(text: str, uri: str) -> list[str]:
     widest = max(map(len, lines))
     wrapped = suffix in _HARD_WRAPPED and widest <= _MAX_WRAPPED_CHARS
     found: list[tuple[bool, str]] = []  # whether it is code, and a line
-    if (markdown or rst) and _is_indented_code(lines):
-        deeper = " " * _CODE_INDENT if lines[0].rstrip().endswith((":", "(", "[", "{")) else ""
+    if (markdown or rst) and _is_code(lines, indented=rst):
+        deeper = (
+            " " * _CODE_INDENT if lines[0].rstrip().endswith((":", "(", "[", "{")) and lines[1][:1].isspace() else ""
+        )
         below = textwrap.indent(textwrap.dedent("\n".join(lines[1:])), deeper)
         return textwrap.indent(f"{lines[0]}\n{below}", " " * _CODE_INDENT).split("\n")
     fenced = markdown and _starts_in_code(lines)
     open_ = listed = False  # open_: whether the last line goes on if the next one is prose
+    announced = -1  # of reStructuredText: the indent of the line that announces code; what is indented further is code
+
+    def set_apart(indent: int, number: int) -> bool:
+        """Whether an indented line that begins a paragraph begins a block of code."""
+        return (markdown and indent >= _CODE_INDENT) or (
+            rst and indent > 0 and _share_of_code(_paragraph(lines[number:])) > 0.5
+        )
+
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
+        announced = announced if indent > announced or not line.strip() else -1
         if markdown and _FENCE.match(line):
             fenced, open_ = not fenced, False
         elif fenced:
@@ -93,10 +105,11 @@ def readable(text: str, uri: str) -> list[str]:
             found += [(False, "")] if found and found[-1][1] else []
             open_ = False
         elif rst and (directive := _DIRECTIVE.fullmatch(line)) is not None:
-            if directive[1] not in _CODE_DIRECTIVES and directive[2]:
+            announced = indent if directive[1] in _CODE_DIRECTIVES else -1
+            if announced < 0 and directive[2]:
                 found.append((False, directive[2]))
             open_ = False
-        elif (markdown or rst) and not open_ and not listed and indent >= (_CODE_INDENT if markdown else 1):
+        elif (rst and 0 <= announced < indent) or (not open_ and not listed and set_apart(indent, number)):
             found.append((True, line))
         elif (markdown or rst) and len(line.strip()) > 1 and _RULE.fullmatch(line):
             open_ = False
@@ -116,6 +129,8 @@ def readable(text: str, uri: str) -> list[str]:
             listed = listed and indent > 0
             found.append((False, _unquoted(line, markdown) if not listed else line))
             open_ = True
+        if rst and announced < 0 and line.rstrip().endswith("::"):
+            announced = indent
     shown = [line if code else _plain(line, markdown, rst) for code, line in found]
     return shown if any(shown) else lines
 
@@ -134,14 +149,29 @@ def hanging_indent(line: str) -> str:
     return " " * (item.end() if item else len(line) - len(line.lstrip()))
 
 
-def _is_indented_code(lines: Sequence[str]) -> bool:
-    """Whether lines are of an indented block of code: behind the first all are indented, and they read as code."""
+def _is_code(lines: Sequence[str], *, indented: bool) -> bool:
+    """Whether lines are from inside a block of code, without what sets it apart.
+
+    Args:
+        lines: of a span, whose first one has lost its indent.
+        indented: whether code is set apart by its indent alone.
+    """
     below = [line for line in lines[1:] if line.strip()]
-    if lines[0][:1].isspace() or not below or not all(line[0].isspace() for line in below):
+    if lines[0][:1].isspace() or not below or (indented and not all(line[0].isspace() for line in below)):
         return False
-    if any(_ITEM.match(line) or _FENCE.match(line) or _DIRECTIVE.fullmatch(line) for line in lines):
+    marked = (_ITEM, _HEADING, _ROW, _FENCE, _DIRECTIVE)
+    if _CODE_LINE.match(lines[0]) is None or any(mark.match(line) for line in lines for mark in marked):
         return False
-    return 2 * sum(_CODE_LINE.match(line) is not None for line in (lines[0], *below)) > 1 + len(below)
+    return _share_of_code((lines[0], *below)) > 0.5
+
+
+def _paragraph(lines: Sequence[str]) -> list[str]:
+    """Return the lines up to the first blank one."""
+    return list(takewhile(str.strip, lines))
+
+
+def _share_of_code(lines: Sequence[str]) -> float:
+    return sum(_CODE_LINE.match(line) is not None for line in lines) / len(lines)
 
 
 def _starts_in_code(lines: Sequence[str]) -> bool:

@@ -63,6 +63,17 @@ def test_code_of_an_indented_block_keeps_its_lines() -> None:
     assert readable(prose, "x.rst") == ["The names of the tasks. They are those that the worker knows."]
 
 
+def test_an_indented_paragraph_is_code_if_it_is_announced_or_reads_as_code() -> None:
+    announced = "Open the gate::\n\n    lift the bar\n    push\n\nThen wait."
+    assert readable(announced, "x.rst") == ["Open the gate::", "", "    lift the bar", "    push", "", "Then wait."]
+    assert readable("Task.name\n\n    The *name* of\n    the task.", "x.rst") == [
+        "Task.name",
+        "",
+        "The name of the task.",
+    ]
+    assert readable("Wait.\n\n    x = 1\n    f(x)", "x.rst") == ["Wait.", "", "    x = 1", "    f(x)"]
+
+
 def test_directives_and_roles_are_left_out() -> None:
     quote = "Set this:\n\n.. code-block:: python\n\n    late = True\n\n.. attribute:: Task.name"
     assert readable(quote, "x.rst") == ["Set this:", "", "    late = True", "", "Task.name"]
