@@ -44,7 +44,7 @@ _INLINE = re.compile(
 _DIRECTIVE = re.compile(r"\s*\.\.\s+([A-Za-z][\w.:+-]*?)\s?::\s*(.*?)\s*|\s*\.\.\s+_[^\n]+:\s*")
 _CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
 _CODE_LINE = re.compile(
-    r"\s*(?:[@#$]|>>>|\.\.\.|[)\]}]|[\w.]+\(|[\w.\[\]'\"]+\s*[=:]\s|(?:from|import|return|raise|yield|await)\s"
+    r"\s*(?:[@#$]|>>>|\.\.\.|[)\]}]|[\w.]+\(|[\w.\[\]'\"]+\s*=\s|['\"]\w+['\"]\s*:\s|(?:from|import|return|raise|yield|await)\s"
     r"|(?:class|def|if|elif|else|for|while|with|try|except|finally)\b.*:\s*$)"
 )
 _TITLE_MARKUP = re.compile(
@@ -129,7 +129,7 @@ def readable(text: str, uri: str) -> list[str]:
             listed = listed and indent > 0
             found.append((False, _unquoted(line, markdown) if not listed else line))
             open_ = True
-        if rst and announced < 0 and line.rstrip().endswith("::"):
+        if rst and announced < 0 and line.rstrip().endswith("::") and not _DIRECTIVE.fullmatch(line):
             announced = indent
     shown = [line if code else _plain(line, markdown, rst) for code, line in found]
     return shown if any(shown) else lines

@@ -71,6 +71,7 @@ def test_an_indented_paragraph_is_code_if_it_is_announced_or_reads_as_code() -> 
         "",
         "The name of the task.",
     ]
+    assert readable("Wait.\n\n.. note::\n\n    Example: at noon.", "x.rst") == ["Wait.", "", "Example: at noon."]
     assert readable("Wait.\n\n    x = 1\n    f(x)", "x.rst") == ["Wait.", "", "    x = 1", "    f(x)"]
 
 
