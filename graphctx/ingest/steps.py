@@ -226,11 +226,12 @@ def cluster(state: State, context: Context) -> State:
     tables = state["tables"]
     unit, entity = (tables["mentions"][name].to_numpy().astype(np.int64) for name in ("unit_row", "entity_row"))
     sections: dict[tuple[int, str], int] = {}
-    of_unit = [
-        (row, sections.setdefault((row, path.partition(" › ")[0]), len(sections)))
-        for row, path in zip(*(tables["units"][name].to_pylist() for name in ("doc_row", "heading")), strict=True)
+    doc_of = tables["units"]["doc_row"].to_numpy().astype(np.int64)
+    section_of = [
+        sections.setdefault((row, path.as_py().partition(" › ")[0]), len(sections))
+        for row, path in zip(doc_of.tolist(), tables["units"]["heading"], strict=True)
     ]
-    document, section = np.array(of_unit, dtype=np.int64).reshape(-1, 2)[unit].T
+    document, section = doc_of[unit], np.array(section_of, dtype=np.int64)[unit]
     languages = [language_of(one.text) for one in state["corpus"].documents]
     language = entity_languages(languages, document, entity, len(ids))
     return {

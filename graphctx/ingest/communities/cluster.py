@@ -148,12 +148,15 @@ def _place_edges(place: Int, entity: Int) -> tuple[Int, Real]:
     As of two entities in `relate_entities`: positive normalised pointwise mutual information, by the logarithm of the
     mentions.
     """
-    pairs, mentions = np.unique(np.stack([place, entity], axis=1), axis=0, return_counts=True)
+    width = int(entity.max()) + 1
+    keys, mentions = np.unique(place * width + entity, return_counts=True)
+    where, what = np.divmod(keys, width)
     total = len(place)
-    expected = np.bincount(place)[pairs[:, 0]] * np.bincount(entity)[pairs[:, 1]] / total
+    expected = np.bincount(place)[where] * np.bincount(entity)[what] / total
     worth = np.log(mentions / expected) / np.log((total + 1) / mentions) * np.log1p(mentions)
     worth = np.round(worth, 2)
-    return pairs[worth > 0], worth[worth > 0]
+    bound = worth > 0
+    return np.stack([where[bound], what[bound]], axis=1), worth[bound]
 
 
 def _with_places(
