@@ -16,7 +16,7 @@ from graphctx.ingest.defined_terms import DefinedTerms, identifier_of
 from graphctx.ingest.name_keys import CODE_MARK, name_key
 from graphctx.model.documents import Document, Section, TextUnit
 from graphctx.nlp.identifiers import is_code_name
-from graphctx.text.names import is_nameable, reads_as_clause
+from graphctx.text.names import is_nameable, reads_as_clause, unnumbered
 
 TITLE = 1.0
 TITLE_BEFORE_COMMA = 0.7
@@ -152,6 +152,7 @@ def find_definitions(
 
 def title_names(title: str) -> Iterator[tuple[str, float]]:
     """Yield the names of a document by its title, with their values."""
+    title = unnumbered(title)
     yield title, TITLE
     bare = _without_parenthesis(title)
     if bare and bare != title:

@@ -23,7 +23,7 @@ from graphctx.nlp.identifiers import is_capitals
 from graphctx.store.schema import LINKS, MENTIONS
 from graphctx.store.walk import Long, WalkArrays, name_hash, pointers, proper_share
 from graphctx.text.gazetteer import Gazetteer, is_identifier, name_words
-from graphctx.text.names import normalise_name, singular_of
+from graphctx.text.names import normalise_name, singular_of, unnumbered
 
 PLACE_TITLE, PLACE_FIRST_SENTENCE, PLACE_ELSEWHERE = 0.7, 0.5, 0.3
 """How close a unit is to an entity, by the place of the mention (docs/retrieval.md, step 5)."""
@@ -81,7 +81,9 @@ def link_corpus(
     gazetteer = Gazetteer(defined)
     forms = corpus.sentence_forms()
     mentions, kinds = _mentions(corpus, forms, extractions, resolution.mention_entity, gazetteer, boilerplate)
-    own = [defined.get(name_key(document.title)) if document.titled else None for document in corpus.documents]
+    own = [
+        defined.get(name_key(unnumbered(document.title))) if document.titled else None for document in corpus.documents
+    ]
     titled = [
         (unit, entity)
         for row, document in enumerate(corpus.documents)
@@ -138,8 +140,8 @@ def _written(corpus: Corpus, mentions: Long, n_entities: int) -> list[Counter[st
 
 def _named(entity: Entity, forms: Counter[str]) -> Entity:
     """The entity by the most frequent form of its name, in the singular or plural, among its mentions."""
-    words = singular_of(normalise_name(entity.name))
-    fit = {form: count for form, count in forms.items() if singular_of(normalise_name(form)) == words}
+    words = _joined(entity.name)
+    fit = {form: count for form, count in forms.items() if _joined(form) == words}
     fit = fit or {entity.name: 0}
     short, times = forms.most_common(1)[0] if forms else ("", 0)
     if is_capitals(short) and times > ACRONYM_SHARE * sum(fit.values()):
@@ -148,6 +150,11 @@ def _named(entity: Entity, forms: Counter[str]) -> Entity:
     return replace(
         entity, name=name, aliases=tuple(sorted(({*entity.aliases} | (fit.keys() & {entity.name})) - {name}))
     )
+
+
+def _joined(name: str) -> str:
+    """The words of a name in the singular, written together: forms of one name may break them in other places."""
+    return singular_of(normalise_name(name)).replace(" ", "")
 
 
 def _mentions(

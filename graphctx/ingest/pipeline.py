@@ -57,7 +57,7 @@ _EDGE_TABLES = ("related", "aliases", "links", "mentions", "facts")
 FIRST_OF_DOCUMENTS: StepName = "split"
 """Where the steps begin again when some documents are refused. Extractions of the others come from the memo."""
 
-LINK_VERSION = 13
+LINK_VERSION = 14
 """Of the steps embed, link, relate and write."""
 
 SAMPLE_WORDS = 2_000

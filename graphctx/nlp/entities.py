@@ -13,8 +13,8 @@ from graphctx.nlp.chunks import noun_chunks
 from graphctx.nlp.identifiers import code_identifiers, is_camel, is_capitals, is_identifier
 from graphctx.nlp.markup import MAX_CODE_SPAN_CHARS, mask_markup, sentence_kinds
 from graphctx.nlp.parse import NAME_KINDS, Candidate, Parse, covering
-from graphctx.nlp.proper_names import INSTITUTIONS, proper_spans, tagged_spans
-from graphctx.text.names import DETERMINERS, is_nameable, normalise_name, singular_of
+from graphctx.nlp.proper_names import INSTITUTIONS, opens_line, proper_spans, tagged_spans
+from graphctx.text.names import DETERMINERS, is_nameable, normalise_name, singular_of, unnumbered
 
 MAX_TITLE_WORDS = 10
 """A longer title or heading is a sentence, not a name."""
@@ -26,6 +26,9 @@ SHOUTED_SHARE = 0.5
 
 _CAPTIONS = frozenset("appendix chapter equation example figure listing page part section step table".split())
 """What stands before the number of a part of a document."""
+
+_BEFORE_OBJECT = frozenset("DT PDT PRP$ WDT WP WRB".split())
+"""Behind a word that opens a line these tags tell a verb from a name: "Specifies the port", "Determines whether"."""
 
 _FENCE = re.compile(r"(?:`{3,}|~{3,}).*\n?")
 _PRONOUN = re.compile(r"\b(?:he|she|his|her|hers|him|himself|herself)\b", re.IGNORECASE)
@@ -76,14 +79,16 @@ def find_mentions(parse: Parse, document: Document, about: About) -> list[Candid
 def _is_label(parse: Parse, document: Document, candidate: Candidate) -> bool:
     """Whether a candidate names nothing itself.
 
-    It is a caption ("Listing 4-1"), opens several explanations in bold ("**Default:** `utf8`"), or would lose its name
-    with its determiner ("the `Some` variant").
+    It is a verb ("Specifies the port"), a caption ("Listing 4-1"), opens several explanations in bold ("**Default:**
+    `utf8`"), or would lose its name with its determiner ("the `Some` variant").
     """
     first, last, start = candidate.first, candidate.last, candidate.mention.start_char
     word = parse.words[first]
     if last > first + 1 or parse.code[first]:
         return last > first + 1 and parse.code[first] and word.casefold() in DETERMINERS
     after = parse.words[last] if last < len(parse.words) else ""
+    if after.islower() and parse.tags[last] in _BEFORE_OBJECT and opens_line(parse, first):
+        return True
     if after[:1].isdigit() and word.casefold() in _CAPTIONS:
         return True
     return after == ":" and document.text.startswith("**", start - 2) and document.text.count(f"**{word}:**") > 1
@@ -111,7 +116,7 @@ def named_headings(document: Document, unit: TextUnit) -> list[Mention]:
     for heading in document.headings:
         if not unit.start_char <= heading.start_char < heading.end_char <= unit.end_char:
             continue
-        name = " ".join(mask_markup(heading.title).text.split())
+        name = unnumbered(" ".join(mask_markup(heading.title).text.split()))
         if len(name.split()) > MAX_TITLE_WORDS or not is_nameable(normalise_name(name)):
             continue
         sentence = next((n for n, s in enumerate(unit.sentences) if s.end_char > heading.start_char), 0)
@@ -160,7 +165,7 @@ def _short_forms(candidates: Iterable[Candidate], person: str, text: str) -> lis
 def _key_terms(document: Document) -> frozenset[str]:
     """Normalised, singular names of what a document is about: its title, its headings and their halves."""
     terms = set()
-    for title in (document.title, *(heading.title for heading in document.headings)):
+    for title in map(unnumbered, (document.title, *(heading.title for heading in document.headings))):
         for part in (title, *re.split(r" and |: ", title)):
             name = singular_of(normalise_name(mask_markup(part).text))
             if len(name.split()) <= MAX_KEY_TERM_WORDS and is_nameable(name):

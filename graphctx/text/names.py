@@ -65,7 +65,11 @@ _STOCK = frozenset(
     "table of contents|release notes|known issues|options considered|frequently asked questions".split("|")
 )
 
-_NUMBERING = re.compile(r"^(?:appendix|chapter|part)(?: [A-Z\d]{1,3})?(?:: | [-–—] )", re.IGNORECASE)
+_NUMBERING = re.compile(
+    r"(?i:appendix|chapter|part|section)(?: [A-Z\d]{1,4})?(?:[.:] | [-–—] )"
+    r"|(?:\d{1,3}|[A-Z])(?:\.\d{1,3}){1,5}\. (?=\D)"
+)
+"""Before the words of a heading: "Chapter 3. ", "27.2.5. "; "1. " may be of a name or a date."""
 _REMARK = re.compile(r" \[[^\[\]]*\]$")
 _CODE_GENERICS = re.compile(r"([\w.:]*\w)\s*<.*>")
 _POSSESSIVE = re.compile(r"(?<=\w)['’´`](?:s\b|(?=\s|$))", re.IGNORECASE)
@@ -287,7 +291,17 @@ def says_nothing_beside(key: frozenset[str], others: Sequence[frozenset[str]]) -
 
 def shown_heading(heading: str) -> str:
     """A heading as the title of a community shows it, without markup, numbering or a remark in brackets at its ends."""
-    return _REMARK.sub("", _NUMBERING.sub("", shown_name(heading)).strip(" .*_"))
+    return _REMARK.sub("", unnumbered(shown_name(heading)).strip(" .*_"))
+
+
+def unnumbered(heading: str) -> str:
+    """Return a heading without the number of its section; one that is a number alone stays.
+
+    >>> unnumbered("27.2. Standby servers"), unnumbered("Chapter 3. Indexes"), unnumbered("3 ways")
+    ('Standby servers', 'Indexes', '3 ways')
+    """
+    number = _NUMBERING.match(heading)
+    return (heading[number.end() :] if number else heading) or heading
 
 
 def too_long(names: Sequence[str]) -> bool:

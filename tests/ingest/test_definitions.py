@@ -32,6 +32,21 @@ def test_a_title_gives_its_name_without_parenthesis_and_before_the_comma() -> No
 
 
 @pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("27.2.5. Streaming replication", "Streaming replication"),
+        ("Chapter 3. Indexes", "Indexes"),
+        ("A.1. Codes", "Codes"),
+        ("1. FC Union", "1. FC Union"),
+        ("J. R. Reed", "J. R. Reed"),
+        ("3.1.4", "3.1.4"),
+    ],
+)
+def test_the_number_of_a_section_is_no_part_of_its_name(title: str, name: str) -> None:
+    assert next(iter(title_names(title)))[0] == name
+
+
+@pytest.mark.parametrize(
     "title", ["", "Gate", "Gate)", "Gate (", "Gate (a (b))", "Gate (a) b", "Gate (a))", "(planet)"]
 )
 def test_a_title_with_no_name_before_a_last_parenthesis_is_one_name(title: str) -> None:

@@ -158,6 +158,9 @@ def test_the_label_of_a_link_in_restructuredtext_is_prose() -> None:
             {"Fixed deadlock", "Added winch support"},
             id="verbs of changelogs behind a label",
         ),
+        pytest.param(
+            "Specifies the load of the winch. Enables the winch.", {"winch"}, {"Specifies", "Enables"}, id="verbs"
+        ),
         pytest.param("Listing 4-1 shows the winch. See Listing 4-2.", {"winch"}, {"Listing"}, id="captions"),
         pytest.param(
             "Match the `Some` variant and the `Winch` variant.", {"Winch variant"}, {"Some variant"}, id="any"

@@ -64,6 +64,11 @@ class Canvas:
         self._put(words[:-1] if trailing else words)
         self._space = trailing
 
+    def end_term(self) -> None:
+        """End a term that the next block explains: with a colon, unless it has a mark of punctuation there."""
+        if self._start >= 0 and self._pieces[-1][-1:] not in tuple(".:;,!?"):
+            self._append(":")
+
     def write_verbatim(self, text: str) -> None:
         """Write text as it is, apart from blank lines around it and white space behind it."""
         body = normalise(text).strip("\n")

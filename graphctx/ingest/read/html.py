@@ -36,7 +36,7 @@ class HtmlReader:
     """HTML pages; ``main`` or the only ``article`` if there is one, else the body."""
 
     media_types: ClassVar[Mapping[str, str]] = {".html": "text/html", ".htm": "text/html", ".xhtml": "text/html"}
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     def read(self, data: bytes, uri: str) -> ReadFile:
         """Read one document; see :class:`graphctx.ingest.read.base.DocumentReader`."""
@@ -113,6 +113,11 @@ _BLOCKS = frozenset(
 _LISTS = frozenset(("ul", "ol", "menu", "dir"))
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _DROPPED_ROLES = frozenset(("navigation", "search", "contentinfo", "banner"))
+_NAVIGATION = frozenset(
+    "breadcrumb breadcrumbs nav-panel navbar navfooter navheader navigation navpath pager pagination prev-next related "
+    "rst-footer-buttons sphinxsidebar toc wy-nav-side".split()
+)
+"""Classes of what leads to other pages, as the usual generators of manuals write them."""
 _PERMALINK = re.compile(r"\b(?:headerlink|header-anchor|anchor-link|anchorjs-link|hash-link|permalink)\b")
 _PERMALINK_TEXTS = frozenset(("¶", "#", "🔗", "§"))
 _HIDING = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -204,6 +209,8 @@ class HtmlWalk:
             self._table = max(0, self._table - 1)
             self._begin()
         elif tag in _BLOCKS and not self._table:
+            if tag == "dt" and node.text().strip():
+                self._canvas.end_term()
             self._begin()
 
     def _begin(self) -> None:
@@ -311,7 +318,10 @@ def _is_hidden(node: LexborNode, tag: str) -> bool:
         return True
     if (attributes.get("role") or "") in _DROPPED_ROLES or _HIDING.search(attributes.get("style") or ""):
         return True
-    return tag == "a" and _PERMALINK.search(attributes.get("class") or "") is not None
+    classes = attributes.get("class") or ""
+    if tag in ("div", "table", "ul", "ol", "p") and not _NAVIGATION.isdisjoint(classes.casefold().split()):
+        return True
+    return tag == "a" and _PERMALINK.search(classes) is not None
 
 
 def _around(nodes: Iterable[LexborNode]) -> set[int]:

@@ -116,7 +116,7 @@ _INVISIBLE = re.compile(
     r"|<(script|style|svg)\b.*?(?:</\1\s*>|\Z)"
     r"|</?[A-Za-z](?:\"[^\"]*\"|'[^']*'|[^<>\"'])*>"  # a tag
     r"|</?(?:[A-Za-z][^<>]*)?>"  # a tag with a lone quote in it, or the empty tag of JSX
-    r"|!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])"  # an image
+    r"|!\[[^\[\]]*\](?:\([^()]*\)|\[[^\[\]]*\])(?:\{[^{}\n]*\})?"  # an image, with attributes
     r"|\]\([^()]*\)",  # the target of a link
     re.DOTALL | re.IGNORECASE,
 )

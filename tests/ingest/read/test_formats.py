@@ -57,6 +57,24 @@ def test_html_code_inside_a_list_splits_the_list() -> None:
     assert blocks(document) == [("list", "- a"), ("code", "x = 1"), ("list", "after\n- b")]
 
 
+def test_html_terms_announce_what_explains_them() -> None:
+    page = "<dl><dt><code>port</code> (integer)</dt><dd>Where it listens.</dd><dt>Why?</dt><dt></dt><dd>So.</dd></dl>"
+    assert blocks(read(page, "x.html")) == [
+        ("prose", "`port` (integer):"),
+        ("prose", "Where it listens."),
+        ("prose", "Why?"),
+        ("prose", "So."),
+    ]
+
+
+def test_html_navigation_without_its_element_is_left_out() -> None:
+    page = (
+        "<div class='navheader'><table><tr><td>Prev</td><td>Next</td></tr></table></div><p>The gate opens.</p>"
+        "<div class='TOC first'><dl><dt>1. Keys</dt></dl></div><p class='related-work'>Others open too.</p>"
+    )
+    assert blocks(read(page, "x.html")) == [("prose", "The gate opens."), ("prose", "Others open too.")]
+
+
 def test_html_tables_keep_their_columns_where_cells_are_empty_or_hold_lists() -> None:
     source = "<table><tr><th>a<th></tr><tr><td><td><ul><li>x<li>y</ul></tr></table><p>end"
     assert blocks(read(source, "t.html")) == [("table", "a | \n| x y"), ("prose", "end")]
