@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -15,6 +16,12 @@ PAGES = frozenset(
 
 EDGE = 3
 """Sentences at the beginning and at the end of a document that are looked at."""
+
+_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}|\d{1,2}:\d{2}(?::\d{2})?"
+    r"|(?:\d{1,2} )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\.? (?:\d{1,2}, )?\d{4}"
+)
+"""Lines that differ in nothing else are the same: "This page was last changed on 2024-03-01"."""
 
 MIN_CHARS = 12
 MIN_TITLES = 6
@@ -51,7 +58,7 @@ def _edges(corpus: Corpus, row: int) -> Iterator[tuple[str, int, str]]:
         for at, (one, kind) in enumerate(zip(unit.sentences, sentence_kinds(document, unit), strict=True))
     ]
     for unit_id, at, one, kind in [*sentences[:EDGE], *sentences[max(EDGE, len(sentences) - EDGE) :]]:
-        line = " ".join(document.text[one.start_char : one.end_char].split())
+        line = _DATE.sub("", " ".join(document.text[one.start_char : one.end_char].split()))
         if kind != "code" and len(line) >= MIN_CHARS and ":" not in line and not _is_whole(line):
             yield unit_id, at, line
 
