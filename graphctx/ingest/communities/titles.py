@@ -86,9 +86,9 @@ _EXAMPLE = frozenset(("example", "examples"))
 """What a heading with such a word stands above shows a theme, and is none."""
 
 _ANYTHING = frozenset(
-    "advanced basic basics common configuration considerations definitions design example examples features full "
-    "further general guide list miscellaneous more new notes other overview options parameters reference setup simple "
-    "summary synopsis table tips troubleshooting tutorial workflow".split()
+    "advanced basic basics commands common configuration considerations definitions description design environment "
+    "example examples features full further general guide list miscellaneous more new notes other overview options "
+    "parameters reference setup simple summary synopsis table tips troubleshooting tutorial usage workflow".split()
 )
 """Words of headings that stand above anything; a heading of such words alone is no title."""
 
