@@ -19,7 +19,7 @@ from typing import Any
 
 from graphctx.store.processes import end_with_parent
 
-IDLE_SECONDS = 5.0
+IDLE_SECONDS = 2.0
 """A worker without a task for this long ends. Until then the next ingest of its parent can use it."""
 
 _MEMORY_IN_USE = Path("/proc/self/statm")
