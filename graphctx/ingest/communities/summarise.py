@@ -30,7 +30,7 @@ from graphctx.store.cache import Memo
 from graphctx.store.walk import Mask, gather
 from graphctx.text.prose import leads_on, refers_back, stands_alone
 
-SUMMARY_VERSION = 13
+SUMMARY_VERSION = 14
 _KIND = "community"
 KEY_ENTITIES = 10
 KEY_FACTS = 10

@@ -27,6 +27,7 @@ _API_DIRECTIVE = re.compile(r":::\s+[\w.]+\s*")  # ::: package.module, its optio
 _ALERT = re.compile(r"(\s*>\s*)\[![A-Z]+\][-+]?.*")  # > [!NOTE]
 _MYST = re.compile(r"\s*(?:`{3,}|~{3,}|:{3,})\s*\{([A-Za-z][\w:.+-]*)\}")  # ```{note}, :::{note}
 _MYST_OPTION = re.compile(r"\s*:[\w-]+:(?:\s.*)?")
+_MAX_OPTIONS = 40  # lines
 _ADMONITION = re.compile(r"(?:!!!|\?\?\?\+?|={3})\s+[\"\w].*")  # !!! note, ??? tip, === "Tab"
 _BODY_INDENT = 4  # of the body of such an admonition
 
@@ -53,7 +54,7 @@ def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
     until = ""  # what the construct that is being skipped ends with: "" outside, "\n" for a blank line
     options = False  # whether indented lines are options of an API directive
     stated = False  # whether options of a MyST directive may follow
-    for line in lines:
+    for number, line in enumerate(lines):
         stripped = line.strip()
         if until:
             masked.append("")
@@ -70,8 +71,9 @@ def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
             masked.append("" if hidden else line)
             hidden = hidden and bool(fence)
             continue
-        if stated and (_MYST_OPTION.fullmatch(line) or stripped == "---"):
-            until = "---" if stripped == "---" else ""
+        yaml = stated and stripped == "---" and any(one.strip() == "---" for one in lines[number + 1 :][:_MAX_OPTIONS])
+        if yaml or (stated and _MYST_OPTION.fullmatch(line)):
+            until = "---" if yaml else ""
             masked.append("")
             continue
         myst = _MYST.match(line)

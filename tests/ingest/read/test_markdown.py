@@ -200,6 +200,13 @@ def test_directives_and_labels_of_myst_go_and_the_text_in_them_stays() -> None:
     assert blocks(document, "code") == ["```python\nstart()\n```", "```{code-block} python\nstop()\n```"]
 
 
+def test_a_directive_of_myst_that_opens_with_a_rule_keeps_its_text() -> None:
+    assert blocks(read("# A\n\n```{note}\n---\nWho opens it?\n```\n\nThe end.\n"), "prose") == [
+        "Who opens it?",
+        "The end.",
+    ]
+
+
 def test_the_same_directives_inside_a_code_fence_stay() -> None:
     text = "```md\n/// tip\n\n{* x *}\n```\n\n~~~~\n```\n:::\n~~~~\n"
     assert blocks(read(text), "code") == ["```md\n/// tip\n\n{* x *}\n```", "~~~~\n```\n:::\n~~~~"]
