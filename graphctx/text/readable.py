@@ -41,7 +41,7 @@ _INLINE = re.compile(
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])",
     re.DOTALL,
 )
-_DIRECTIVE = re.compile(r"\s*\.\.\s+([A-Za-z][\w.:+-]*?)\s?::\s*(.*?)\s*|\s*\.\.\s+_[^\n]+:\s*")
+_DIRECTIVE = re.compile(r"\s*+\.\.\s++(?:_.*+|([A-Za-z][\w.+-]*+(?::[\w.+-]++)?)\s?::(.*+))")
 _CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
 _CODE_LINE = re.compile(
     r"\s*(?:[@#$]|>>>|\.\.\.|[)\]}]|[\w.]+\(|[\w.\[\]'\"]+\s*=\s|['\"]\w+['\"]\s*:\s|(?:from|import|return|raise|yield|await)\s"
@@ -106,8 +106,8 @@ def readable(text: str, uri: str) -> list[str]:
             open_ = False
         elif rst and (directive := _DIRECTIVE.fullmatch(line)) is not None:
             announced = indent if directive[1] in _CODE_DIRECTIVES else -1
-            if announced < 0 and directive[2]:
-                found.append((False, directive[2]))
+            if announced < 0 and (directive[2] or "").strip():
+                found.append((False, directive[2].strip()))
             open_ = False
         elif (rst and 0 <= announced < indent) or (not open_ and not listed and set_apart(indent, number)):
             found.append((True, line))
@@ -159,10 +159,15 @@ def _is_code(lines: Sequence[str], *, indented: bool) -> bool:
     below = [line for line in lines[1:] if line.strip()]
     if lines[0][:1].isspace() or not below or (indented and not all(line[0].isspace() for line in below)):
         return False
-    marked = (_ITEM, _HEADING, _ROW, _FENCE, _DIRECTIVE)
-    if _CODE_LINE.match(lines[0]) is None or any(mark.match(line) for line in lines for mark in marked):
+    if _CODE_LINE.match(lines[0]) is None or any(map(_is_marked, lines)):
         return False
     return _share_of_code((lines[0], *below)) > 0.5
+
+
+def _is_marked(line: str) -> bool:
+    """Whether a line is an item, a heading, a row, a fence or a directive."""
+    found = (_ITEM.match(line), _HEADING.match(line), _ROW.match(line), _FENCE.match(line), _DIRECTIVE.match(line))
+    return any(one is not None for one in found)
 
 
 def _paragraph(lines: Sequence[str]) -> list[str]:

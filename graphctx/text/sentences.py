@@ -54,7 +54,7 @@ _SPEAKER = re.compile(r"[A-Z][\w.'’ -]{0,40}: ")
 _SPEAKER_BREAK = re.compile(rf"\n(?={_SPEAKER.pattern})")
 _LINK_TARGET = re.compile(r"(?<=\])(?:\([^)\]\n]*+\)|\[[^\]\n]*+\])|https?://\S++|</?[A-Za-z][^<>\n]*+>")
 _ENDED_LINE = re.compile(r"[.!?…:;।؟。！？][\"'”’»)\]*_`]*\s*$")
-_GRID_BORDER = re.compile(r"\n?[ \t]*\+(?:[-=]+\+)+[ \t]*(?:\n|$)")
+_GRID_BORDER = re.compile(r"(?m)^[ \t]*+\+(?:[-=]++\+)++[ \t]*+$")
 """Between the rows of a grid table of reStructuredText, which may have several lines each."""
 _TABLE_RULE = re.compile(r"[\s|:+=-]*")
 _NO_BREAK = re.compile(r"(?!)")

@@ -70,7 +70,7 @@ def test_results_are_exact_and_within_their_limits(handbook_kb: KnowledgeBase, g
         assert found == search(handbook_kb, row["question"], max_results=7, min_relevance=0.4)
 
 
-@pytest.mark.parametrize(("level", "reached_by", "held_below"), [(1, 0.4, 0.11), (2, 0.85, 0.03), (3, 0.85, 0.03)])
+@pytest.mark.parametrize(("level", "reached_by", "held_below"), [(1, 0.4, 0.12), (2, 0.85, 0.03), (3, 0.85, 0.03)])
 def test_relevance_07_means_the_same_at_each_level(
     handbook_kb: KnowledgeBase, golden: list[dict[str, Any]], level: int, reached_by: float, held_below: float
 ) -> None:
@@ -84,7 +84,7 @@ def test_relevance_07_means_the_same_at_each_level(
         reached.append(any(one.relevance_score >= 0.7 for one in found))
     assert fmean(reached) >= reached_by
     assert fmean(above) >= 0.3
-    assert fmean(below) <= held_below
+    assert fmean(below) <= min(held_below, fmean(above) / 4)
 
 
 def _holds_gold(kb: KnowledgeBase, section: ContextSection, spans: list[dict[str, Any]]) -> bool:

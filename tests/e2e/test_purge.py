@@ -98,4 +98,5 @@ def _contents(kb: Path) -> Iterator[tuple[str, bytes]]:
             yield f"{tables.parent.name}/{table}", str(rows.to_pylist()).encode() + vectors
     with closing(sqlite3.connect(kb / "cache" / "memo.sqlite")) as db:
         for kind, value in db.execute("SELECT kind, value FROM memo").fetchall():
-            yield "cache/memo.sqlite", zlib.decompress(value) if kind == "extraction" else value
+            packed = kind in ("reading", "split", "extraction")  # behind a digest of their type
+            yield "cache/memo.sqlite", zlib.decompress(value[32:]) if packed else value

@@ -172,7 +172,7 @@ class _Walk:
             content = content[: attributes.start()]
         before = self._lines.lines[first - 1] if first else ""
         above = next((line for line in reversed(self._lines.lines[max(0, first - 2) : first]) if line.strip()), "")
-        if anchor is None and (label := MYST_LABEL.fullmatch(above)):
+        if anchor is None and (label := MYST_LABEL.fullmatch(above.strip())):
             anchor = label.group(1)
         for place in (content, before if not _TAG.sub("", before).strip() else ""):
             tag = _ANCHOR_TAG.search(place)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from graphctx.ingest.read.directives import role_of
 
-MYST_LABEL = re.compile(r"\s*\(([^()\s][^()\n]*)\)=\s*")
+MYST_LABEL = re.compile(r"\(([^()\s][^()\n]*+)\)=")
 """What others refer to a heading by, on a line above it: ``(install)=``."""
 
 _FENCE = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)*(`{3,}(?=[^`]*$)|~{3,})")
