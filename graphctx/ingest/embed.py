@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from graphctx.ingest.corpus import Corpus
-from graphctx.model.documents import Document, TextUnit
+from graphctx.model.documents import Document, Sentence, TextUnit
 from graphctx.model.ids import fingerprint
 from graphctx.nlp.base import Embedder, Vectors
 from graphctx.store.cache import Memo
@@ -46,8 +46,12 @@ def unit_text(document: Document, heading: str, unit: TextUnit) -> str:
 def sentence_texts(document: Document, heading: str, unit: TextUnit) -> list[str]:
     """Return the text that is embedded of each sentence: the nearest title, then the sentence; empty if too short."""
     label = heading.rsplit(" › ", 1)[-1] or naming_title(document)
-    texts = [document.text[s.start_char : s.end_char] for s in unit.sentences]
-    return ["" if len(text) < MIN_SENTENCE_CHARS else (f"{label}: {text}" if label else text) for text in texts]
+    prefix = f"{label}: " if label else ""
+    return [f"{prefix}{document.text[s.start_char : s.end_char]}" if _is_embedded(s) else "" for s in unit.sentences]
+
+
+def _is_embedded(sentence: Sentence) -> bool:
+    return sentence.end_char - sentence.start_char >= MIN_SENTENCE_CHARS
 
 
 def embed_corpus(
@@ -69,7 +73,8 @@ def embed_corpus(
     def sentences() -> Iterator[str]:
         return (text for placed in corpus.placed_units() for text in sentence_texts(*placed))
 
-    total, done = sum(map(bool, units())) + sum(map(bool, sentences())), 0
+    spoken = sum(_is_embedded(sentence) for unit in corpus.units for sentence in unit.sentences)
+    total, done = len(corpus.units) + spoken, 0
 
     def advance(count: int) -> None:
         nonlocal done
