@@ -7,6 +7,7 @@
 ``lexical``    index terms: ``terms``, ``words``, ``fold``, ``stem``
 ``names``      names as they are compared and as titles show them: ``normalise_name``, ``shown_name``
 ``prose``      which sentences can be read alone: ``stands_alone``
+``directives`` what becomes of the bodies of Docutils and Sphinx directives: ``role_of``
 ``printable``  text as a terminal shows it: ``visible``, ``one_line``
 ``gazetteer``  dictionary matching: ``Gazetteer``, ``name_words``
 """

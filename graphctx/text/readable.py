@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import PurePosixPath
 
+from graphctx.text.directives import role_of
+
 _RST = frozenset((".rst", ".rest"))
 _MARKDOWN = frozenset((".md", ".markdown", ".mdx"))
 _HARD_WRAPPED = frozenset((".txt", ".text", ".pdf"))
@@ -42,7 +44,6 @@ _INLINE = re.compile(
     re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"\s*+\.\.\s++(?:_.*+|([A-Za-z][\w.+-]*+(?::[\w.+-]++)?)\s?::(.*+))")
-_CODE_DIRECTIVES = ("code", "code-block", "sourcecode")
 _CODE_LINE = re.compile(
     r"\s*(?:[@#$]|>>>|\.\.\.|[)\]}]|[\w.]+\(|[\w.\[\]'\"]+\s*=\s|['\"]\w+['\"]\s*:\s|(?:from|import|return|raise|yield|await)\s"
     r"|(?:class|def|if|elif|else|for|while|with|try|except|finally)\b.*:\s*$)"
@@ -86,17 +87,16 @@ def readable(text: str, uri: str) -> list[str]:
         return textwrap.indent(f"{lines[0]}\n{below}", " " * _CODE_INDENT).split("\n")
     fenced = markdown and _starts_in_code(lines)
     open_ = listed = False  # open_: whether the last line goes on if the next one is prose
+    code = False  # whether the paragraph of the last line is a block of code by its indent
     announced = -1  # of reStructuredText: the indent of the line that announces code; what is indented further is code
-
-    def set_apart(indent: int, number: int) -> bool:
-        """Whether an indented line that begins a paragraph begins a block of code."""
-        return (markdown and indent >= _CODE_INDENT) or (
-            rst and indent > 0 and _share_of_code(_paragraph(lines[number:])) > 0.5
-        )
-
     for number, line in enumerate(lines):
         indent = len(line) - len(line.lstrip())
         announced = announced if indent > announced or not line.strip() else -1
+        if not line.strip() or not indent:
+            code = False
+        elif not code and not open_ and not listed and not fenced:
+            of_rst = rst and _share_of_code(_paragraph(lines[number:])) > 0.5
+            code = of_rst or (markdown and indent >= _CODE_INDENT)
         if markdown and _FENCE.match(line):
             fenced, open_ = not fenced, False
         elif fenced:
@@ -105,11 +105,11 @@ def readable(text: str, uri: str) -> list[str]:
             found += [(False, "")] if found and found[-1][1] else []
             open_ = False
         elif rst and (directive := _DIRECTIVE.fullmatch(line)) is not None:
-            announced = indent if directive[1] in _CODE_DIRECTIVES else -1
+            announced = indent if role_of(directive[1] or "") == "code" else -1
             if announced < 0 and (directive[2] or "").strip():
                 found.append((False, directive[2].strip()))
             open_ = False
-        elif (rst and 0 <= announced < indent) or (not open_ and not listed and set_apart(indent, number)):
+        elif code or (rst and 0 <= announced < indent):
             found.append((True, line))
         elif (markdown or rst) and len(line.strip()) > 1 and _RULE.fullmatch(line):
             open_ = False
@@ -131,7 +131,7 @@ def readable(text: str, uri: str) -> list[str]:
             open_ = True
         if rst and announced < 0 and line.rstrip().endswith("::") and not _DIRECTIVE.fullmatch(line):
             announced = indent
-    shown = [line if code else _plain(line, markdown, rst) for code, line in found]
+    shown = [line if verbatim else _plain(line, markdown, rst) for verbatim, line in found]
     return shown if any(shown) else lines
 
 

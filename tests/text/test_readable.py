@@ -79,3 +79,8 @@ def test_directives_and_roles_are_left_out() -> None:
     quote = "Set this:\n\n.. code-block:: python\n\n    late = True\n\n.. attribute:: Task.name"
     assert readable(quote, "x.rst") == ["Set this:", "", "    late = True", "", "Task.name"]
     assert readable("[](#Gate.open) and {ref}`the guide`.", "x.md") == ["Gate.open and `the guide`."]
+
+
+def test_a_paragraph_of_code_is_code_to_its_last_line() -> None:
+    quote = "Wait.\n\n    x = open()\n    x.wait()\n    wait until noon"
+    assert readable(quote, "x.rst")[2:] == ["    x = open()", "    x.wait()", "    wait until noon"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graphctx.ingest.read.directives import role_of
+from graphctx.text.directives import role_of
 
 MYST_LABEL = re.compile(r"\(([^()\s][^()\n]*+)\)=")
 """What others refer to a heading by, on a line above it: ``(install)=``."""
@@ -71,7 +71,11 @@ def mask(lines: Sequence[str], *, mdx: bool) -> list[str]:
             masked.append("" if hidden else line)
             hidden = hidden and bool(fence)
             continue
-        yaml = stated and stripped == "---" and any(one.strip() == "---" for one in lines[number + 1 :][:_MAX_OPTIONS])
+        yaml = (
+            stated
+            and stripped == "---"
+            and any(one.strip() == "---" for one in lines[number + 1 : number + 1 + _MAX_OPTIONS])
+        )
         if yaml or (stated and _MYST_OPTION.fullmatch(line)):
             until = "---" if yaml else ""
             masked.append("")

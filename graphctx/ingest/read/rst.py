@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import ClassVar
 
 from graphctx.ingest.read.base import Metadata, Outline, ReadFile, Slugger, decode, make_document
-from graphctx.ingest.read.directives import role_of
 from graphctx.ingest.read.front_matter import field_key, metadata_of, read_mail_header
 from graphctx.ingest.read.lines import Lines, join_lists
 from graphctx.model.documents import Block, BlockKind, Heading, Link
+from graphctx.text.directives import role_of
 from graphctx.text.readable import plain_title
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*")
@@ -168,8 +168,9 @@ class _Scan:
 
     def _has_body(self, indent: int) -> bool:
         """Whether the next line with text is indented further."""
-        following = next((line for line in self._lines.lines[self._at :] if line.strip()), "")
-        return indent_of(following) > indent
+        lines = self._lines.lines
+        at = next((at for at in range(self._at, len(lines)) if lines[at].strip()), None)
+        return at is not None and indent_of(lines[at]) > indent
 
     def _argument(self, role: str, argument: str, number: int) -> Block:
         """The text on the directive's own line, and the lines that continue it: a signature is code."""

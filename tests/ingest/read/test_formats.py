@@ -208,6 +208,11 @@ def test_rst_names_that_are_only_referred_to_are_no_text() -> None:
     ]
 
 
+def test_rst_with_many_names_is_read_in_linear_time() -> None:
+    text = "Names\n=====\n\n" + ".. setting:: name\n" * 200_000 + "\nThe end.\n"
+    assert blocks(read(text, "x.rst")) == [("prose", "The end.")]
+
+
 def test_rst_headings_agree_with_docutils() -> None:
     docutils = pytest.importorskip("docutils.core")
     from docutils import nodes
